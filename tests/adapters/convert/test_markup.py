@@ -125,6 +125,17 @@ def test_tags_of_mdx_with_expressions_over_lines_go_and_their_text_stays() -> No
     assert _mdx(text) == "# T\n\nInside **it**.\n\nfragment\n"
 
 
+def test_code_in_an_item_of_a_list_of_mdx_stays_in_it_and_so_does_what_follows() -> None:
+    text = (
+        "# T\n\n<Steps>\n1. Run:\n\n    <Tabs>\n      <Tab>\n      ```sh\n      a\n        b\n      ```\n"
+        "      </Tab>\n    </Tabs>\n\n    It works.\n\n2. Then.\n</Steps>\n\n"
+        "<Box>\n  ```sh\n  c\n  ```\n</Box>\n"
+    )
+    assert _mdx(text) == (
+        "# T\n\n1. Run:\n\n   ```sh\n   a\n     b\n   ```\n\n    It works.\n\n2. Then.\n\n```sh\nc\n```\n"
+    )
+
+
 def test_html_of_mdx_that_markdown_knows_stays() -> None:
     assert (
         _mdx("# T\n\nPress <kbd>A</kbd> <a href='x'>b</a>.\n")

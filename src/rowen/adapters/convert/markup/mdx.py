@@ -15,6 +15,7 @@ from rowen.adapters.convert.plain import convert_markdown
 from rowen.core.document import Converted
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)$")
+_ITEM = re.compile(r" *(?:[-*+]|\d{1,3}[.)]) +(?=\S)")
 _STATEMENT = re.compile(
     r"(?:import\s+(?:[\"'{*]|[\w$]+\s*,|[\w$]+\s+from\s)|export\s+(?:default|const|let|var|function|async|class|\{|\*))"
 )
@@ -44,13 +45,16 @@ def _softened(text: str) -> str:
     pieces: list[str] = []
     prose: list[str] = []
     code: list[str] = []
+    items: list[tuple[int, int]] = []
     marks = ""
     for line in text.split("\n"):
         found = _FENCE.match(line)
+        if not marks and line.strip():
+            _follow_items(items, line)
         if marks:
             code.append(line)
             if found is not None and found[1].startswith(marks) and not found[2].strip():
-                pieces += _without_indent(code)
+                pieces += _without_indent(code, items[-1][1] - items[0][0] if items else 0)
                 code, marks = [], ""
         elif found is not None and (found[1][0] == "~" or "`" not in found[2]):
             pieces += _softened_prose(prose)
@@ -61,9 +65,21 @@ def _softened(text: str) -> str:
     return "\n".join(pieces).strip("\n") + "\n"
 
 
-def _without_indent(code: list[str]) -> list[str]:
-    """Code in a component is indented with it, which means nothing once the component is gone."""
-    cut = len(code[0]) - len(code[0].lstrip())
+def _follow_items(items: list[tuple[int, int]], line: str) -> None:
+    """The items of lists that a line stands in: the columns at which each begins, and its text."""
+    indent = len(line) - len(line.lstrip())
+    while items and indent < items[-1][1]:
+        items.pop()
+    if found := _ITEM.match(line):
+        items.append((indent, found.end()))
+
+
+def _without_indent(code: list[str], kept: int) -> list[str]:
+    """Code in a component is indented with it, which means nothing once the component is gone.
+
+    So much is kept as the item of a list needs; what follows the code would be code too without it.
+    """
+    cut = max(0, len(code[0]) - len(code[0].lstrip()) - kept)
     return [line[cut:] if not line[:cut].strip() else line for line in code]
 
 
