@@ -36,12 +36,13 @@ def test_the_role_of_a_file_is_said_by_its_folders_and_its_name(reference: str, 
     ("reference", "role"),
     [
         ("https://press.example/en/_sources/jars.rst.txt", Role.SOURCE),
+        ("https://press.example/en/_modules/press/jars.html", Role.SOURCE),
         ("https://press.example/en/jars.html", Role.PAGE),
         ("https://press.example/en/_sources", Role.PAGE),
         ("https://press.example/tests/api.json", Role.PAGE),
     ],
 )
-def test_what_is_crawled_is_a_page_unless_it_is_the_source_of_one(reference: str, role: Role) -> None:
+def test_what_is_crawled_is_a_page_unless_it_shows_a_source(reference: str, role: Role) -> None:
     assert role_in("web", reference) is role
 
 

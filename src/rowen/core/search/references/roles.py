@@ -60,8 +60,8 @@ _TESTS_OF_CODE = _TESTS | {"testing", "spec", "specs"}
 _DOCUMENTATION = frozenset((
     "doc", "docs", "documentation", "manual", "manuals", "guide", "guides", "content", "website", "site",
 ))  # fmt: skip
-_SPHINX = "_sources"
-"""Where Sphinx puts the sources of its pages, beside the pages."""
+_SPHINX = frozenset(("_sources", "_modules"))
+"""Where Sphinx puts the sources of its pages, and source code that they document, beside the pages."""
 _TEST_FILE = pattern(
     r"(?:^|/)(?:test_[^/]*|conftest|[^/]*[._-](?:tests?|specs?)|[^/]*[a-z]Tests?)\.[a-z]{1,4}$"
 )
@@ -72,14 +72,14 @@ _ABOUT_TESTS = frozenset(map(stem, (
 
 
 def role_in(kind: str, reference: str) -> Role:
-    """What is crawled are pages, but sites made with Sphinx lead to the sources of theirs, too."""
+    """What is crawled are pages, but sites made with Sphinx lead to sources, too."""
     if kind in KINDS:
         return role_of(reference)
-    return Role.SOURCE if _is_source_of_a_page(reference) else Role.PAGE
+    return Role.SOURCE if _is_shown_source(reference) else Role.PAGE
 
 
-def _is_source_of_a_page(reference: str) -> bool:
-    return _SPHINX in reference.lower().split("/")[:-1]
+def _is_shown_source(reference: str) -> bool:
+    return not _SPHINX.isdisjoint(reference.lower().split("/")[:-1])
 
 
 def role_of(reference: str) -> Role:
@@ -88,7 +88,7 @@ def role_of(reference: str) -> Role:
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_prose = not ending or ending in _PROSE
     folders = set(path.lower().split("/"))
-    if _is_source_of_a_page(reference):
+    if _is_shown_source(reference):
         return Role.SOURCE
     if is_prose and (not _DOCUMENTATION.isdisjoint(folders) or name.lower().startswith("readme")):
         return Role.PAGE
