@@ -87,3 +87,15 @@ def test_a_heading_that_repeats_the_title_is_left_out_of_the_paths() -> None:
 def test_labels_of_languages_and_versions_are_no_text(clutter: str) -> None:
     text = convert_html(f"<main><h1>T</h1>{clutter}</main>", URL).text
     assert text.replace("```javascript", "```").replace("```js", "```") == "# T\n\n```\nx\n```\n"
+
+
+@pytest.mark.parametrize(("page", "kind"), [("jar-fill(1)", "command"), ("jarignore(5)", "term")])
+def test_a_man_page_of_asciidoc_defines_its_name_and_begins_with_what_it_is_for(page: str, kind: str) -> None:
+    name = page.partition("(")[0]
+    header = f"<h1>\n{page} Manual Page\n</h1><h2>NAME</h2><div><p>{name} -\n  Fill a jar\n</p></div>"
+    converted = convert_html(f'<div id="header">{header}</div><h2 id="_s">SYNOPSIS</h2><p>s</p>', URL)
+    assert converted.title == page
+    first = split(converted.text)[0]
+    assert (first.symbol, first.heading_path, first.text) == ((name, kind), (page,), f"{name} - Fill a jar")
+    other = convert_html('<div id="header"><h1>Jars</h1><h2>NAME</h2></div><p>) Manual Page</p>', URL)
+    assert other.text.startswith("# Jars {#header}\n\n## NAME\n")

@@ -15,6 +15,7 @@ from rowen.adapters.convert.html.generators import (
     doxygen,
     godoc,
     javadoc,
+    manpage,
     mdn,
     mkdocstrings,
     refentry,
@@ -34,6 +35,7 @@ _GENERATORS: tuple[tuple[str, str, Read], ...] = (
     ("oxygen", doxygen.MARKER, doxygen.read),
     ("mkdocstrings", mkdocstrings.MARKER, mkdocstrings.read),
     ("refnamediv", refentry.MARKER, refentry.read),
+    (") Manual Page", manpage.MARKER, manpage.read),
     ("developer.mozilla.org", mdn.MARKER, mdn.read),
 )
 _BEGINNING = 30_000
