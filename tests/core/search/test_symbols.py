@@ -87,6 +87,9 @@ def test_what_extends_a_type_answers_for_its_members_alone() -> None:
         ("asyncio.TaskGroup.create_task", "taskgroup.create_task", Fit.PARTS),
         ("asyncio.TaskGroup", "TaskGroup", Fit.LAST_PART),
         ("asyncio.TaskGroup", "task group", Fit.WORDS),
+        ("--build-drafts", "build drafts", Fit.WORDS),
+        ("--merge", "--merge", Fit.FULL),
+        ("git.merge", "merge", Fit.LAST_PART),
         ("asyncio.gather", "when does asyncio.gather() raise", Fit.MENTIONED),
         ("other.gather", "when does asyncio.gather() raise", Fit.NONE),
         ("asyncio.gather", "gathering", Fit.NONE),
@@ -165,3 +168,8 @@ def test_names_of_several_words_are_told_from_words_and_numbers() -> None:
 def test_a_mistyped_name_means_the_nearest_known_one_as_a_whole(typed: str, meant: str | None) -> None:
     known = ["lock_timeout", "lock_timeout", "lock_timeouts", "asyncio.TaskGroup", "python3.9_dir"]
     assert nearest_name(typed, known) == meant
+
+
+def test_a_plain_word_is_not_the_name_of_the_option_that_is_written_like_it() -> None:
+    assert fit("--merge", "merge", ["merge"]) is Fit.WORD
+    assert fit("merge", "merge", ["merge"]) is Fit.FULL

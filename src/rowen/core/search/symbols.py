@@ -81,7 +81,8 @@ def fit(symbol: str, query: str, terms: Sequence[str] = ()) -> Fit:
         return Fit.PARTS if "." in wanted else Fit.LAST_PART
     words = words_of(symbol)
     if words == _folded(plain):
-        return Fit.WORDS
+        # `merge` is the command, the branch and the term before it is one of many options `--merge`.
+        return Fit.WORD if symbol.startswith("-") and plain.isalpha() else Fit.WORDS
     mentioned = [name for name in _NAME.findall(query) if words_of(name) == words]
     if any(_fits(named, name) for name in mentioned):
         return Fit.MENTIONED
