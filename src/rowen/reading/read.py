@@ -157,14 +157,20 @@ def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:
     )
 
 
-def from_section(document: Document, section: str) -> str:
-    """The text of a section and of everything below it, by its number, anchor or heading."""
+def from_section(document: Document, section: str, headings: str = "") -> str:
+    """The text of a section and of everything below it, by its number, anchor or heading.
+
+    `headings` are the path to one further down that has no address of its own.
+    """
     text = document.text or ""
     sections = split(text)
     first = _section(sections, section, document)
-    path = sections[first].heading_path
+    if headings:
+        paths = enumerate(join_path(one.heading_path) for one in sections[first:])
+        first += next((further for further, path in paths if path == headings), 0)
+    above = sections[first].heading_path
     last = first
-    while last + 1 < len(sections) and sections[last + 1].heading_path[: len(path)] == path:
+    while last + 1 < len(sections) and sections[last + 1].heading_path[: len(above)] == above:
         last += 1
     return text[sections[first].start : sections[last].end]
 

@@ -59,6 +59,22 @@ def folder(rowen: Rowen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return folder
 
 
+def test_show_of_a_hit_begins_with_its_section_also_if_the_page_has_no_address_for_it(
+    rowen: Rowen, folder: Path
+) -> None:
+    options = "".join(
+        f"<dt class='hdlist1'>--{name}</dt><dd><p>Of {name}.</p></dd>" for name in ("rye", "oats")
+    )
+    page = f"<h1>mill</h1><p>Grinds.</p><h2 id='_options'>OPTIONS</h2><div class='dlist'><dl>{options}</dl>"
+    folder.joinpath("mill.html").write_text(page)
+    assert rowen("sync", "notes").code == 0
+    (hit,) = rowen("search", "--limit", "1", "--json", "--", "--oats").json["hits"]
+    assert hit["url"].endswith("mill.html#_options")
+    assert rowen("search", "--limit", "1", "--", "--oats").code == 0
+    assert rowen("show", "1").out == "### `--oats` {.option name=--oats}\n\nOf oats.\n"
+    assert rowen("show", hit["url"]).out.startswith("## OPTIONS")
+
+
 def test_list_of_a_folder_says_the_folder_once_and_paths_in_it(rowen: Rowen, folder: Path) -> None:
     lines = rowen("list", "notes").out.splitlines()
     assert lines[0] == f"in {folder}"

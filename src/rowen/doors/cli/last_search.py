@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 FILE = "last_search.json"
 
 
-def remember(store: str, query: str, urls: Sequence[str]) -> None:
-    """A folder that cannot be written is no reason to fail a search."""
+def remember(store: str, query: str, urls: Sequence[str], paths: Sequence[str] = ()) -> None:
+    """Hits, and the headings above them; a folder that cannot be written is no reason to fail a search."""
     with contextlib.suppress(OSError):
         folder = state_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_bytes(_dumped({"store": store, "query": query, "urls": list(urls)}))
+        (folder / FILE).write_bytes(
+            _dumped({"store": store, "query": query, "urls": list(urls), "paths": list(paths)})
+        )
 
 
 def address(store: str, given: str) -> str:
@@ -33,7 +35,7 @@ def address(store: str, given: str) -> str:
     number = given.strip()
     if not (number.isascii() and number.isdigit() and len(number) < 6):
         return given
-    urls = _remembered(store)
+    urls = _remembered(store, "urls")
     if urls is None:
         raise NotFound(
             f"hit {number}: no search of this store is remembered", hint="search first, or give an address"
@@ -48,6 +50,13 @@ def address(store: str, given: str) -> str:
             f"hit {number}: the last search had {len(urls)}", hint="give one of its numbers, or an address"
         )
     return urls[int(number) - 1]
+
+
+def headings(store: str, given: str) -> str:
+    """The path to the section that a hit is, by its number: not all sections have an address of their own."""
+    number = given.strip()
+    paths = _remembered(store, "paths") if number.isascii() and number.isdigit() else None
+    return paths[int(number) - 1] if paths and 1 <= int(number[:6]) <= len(paths) else ""
 
 
 async def wanted(call: Call, given: str) -> str:
@@ -86,11 +95,11 @@ def _file_at(typed: str) -> str | None:
     return f"{Path(path).resolve().as_uri()}{mark}{anchor}"
 
 
-def _remembered(store: str) -> list[str] | None:
+def _remembered(store: str, what: str) -> list[str] | None:
     try:
         import json
 
         value = json.loads((state_folder() / FILE).read_text("utf-8"))
-        return [str(url) for url in value["urls"]] if value["store"] == store else None
+        return [str(one) for one in value[what]] if value["store"] == store else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

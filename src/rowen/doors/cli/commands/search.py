@@ -137,7 +137,9 @@ async def perform(
     if answer.hits and not answer.fits:
         out.line("nothing fits well; nearest:")
     if store is not None:
-        last_search.remember(store, query, [hit.url for hit in answer.hits])
+        last_search.remember(
+            store, query, [hit.url for hit in answer.hits], [hit.heading_path for hit in answer.hits]
+        )
     several = answer.in_several_languages
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:

@@ -40,6 +40,7 @@ async def command(
 
     Numbers are those of the last search that was shown to you.
     """
+    from rowen import wiring
     from rowen.doors.shapes import documents as shapes
     from rowen.reading import read
     from rowen.reading.as_of import resolve
@@ -65,7 +66,8 @@ async def command(
             write_line(sys.stdout, clean_text(json.dumps(sent, ensure_ascii=False, indent=2)))
         return
     anchor = url.partition("#")[2]
-    text = read.from_section(found, anchor) if anchor else found.text or ""
+    headings = last_search.headings(wiring.store_name(call.config()), document) if anchor else ""
+    text = read.from_section(found, anchor, headings) if anchor else found.text or ""
     if call.out.json:
         # The sections of an older version are in its text; the store has those that readers see.
         old = generation is not None and generation != found.generation
