@@ -165,6 +165,10 @@ def test_code_in_a_sentence_is_one_line_wherever_its_source_breaks() -> None:
     assert text == "# T\n\nA `LEFT OUTER JOIN` and `a b`.\n\n```\na\n  b\n```\n"
 
 
+def test_code_in_one_long_line_costs_no_more_than_its_length() -> None:
+    assert _convert(f"<main><h1>T</h1><p>t <code>{'a' * 400_000}</code> t</p></main>").title == "T"
+
+
 @pytest.mark.parametrize(
     "icon",
     ["<div class='title'>Note</div>", "<i class='fa' title='Note'></i>", "<img src='n.png' alt='Note'>"],

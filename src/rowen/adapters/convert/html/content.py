@@ -157,8 +157,8 @@ def _prune(content: Element) -> None:
 
 def _prune_ways(content: Element) -> None:
     """Lines and tables of keys to the pages around: `Next: ..., Up: ...` above each node of Texinfo."""
-    for link in content.select(_KEYS_TO_PAGES):
-        box = link.closest("table.navigation") or link.parent
+    keys = content.select(_KEYS_TO_PAGES)
+    for box in dict.fromkeys(link.closest("table.navigation") or link.parent for link in keys):
         if isinstance(box, Element) and (box.tag == "table" or _says_where_only(box)):
             box.decompose()
 

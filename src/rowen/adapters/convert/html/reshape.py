@@ -25,7 +25,7 @@ _OTHERS = ("pre", "table", "img", "sup", "math", "label", "summary")
 _PERMALINK = re.compile(
     "[\\s\u200b\ufeff¶#§🔗⚓∞]*|permalink|link|anchor|link to this heading", re.IGNORECASE
 )
-_CODE_OVER_LINES = re.compile(r"<(?:code|kbd|samp)\b[^>]*>[^<\n]*[^<\s][^<\n]*\n", re.IGNORECASE)
+_CODE_OVER_LINES = re.compile(r"<(?:code|kbd|samp)\b[^<>]*>[^<\n]*\n", re.IGNORECASE)
 _NOTES = frozenset(("note", "tip", "warning", "caution", "important", "sidebar"))
 _MAX_TITLE_OF_A_NOTE = 60
 
