@@ -72,6 +72,15 @@ async def test_a_folder_called_like_a_language_that_translates_nothing_counts_in
     assert {path.count("/") for path in (await found(store, "barley"))[:3]} == {2}
 
 
+@pytest.mark.parametrize(("first", "second"), [("hr/press.md", "sales/press.md"), ("user-id.md", "user.md")])
+async def test_teams_and_topics_called_like_languages_are_no_translations(
+    store: Store, first: str, second: str
+) -> None:
+    pages = {f"{folder}README.md": f"About {folder}" for folder in ("", "hr/", "sales/")}
+    await with_pages(store, pages | {first: "barley one", second: "barley two"})
+    assert await found(store, "barley") == [first, second], "equal scores stand in the order of addresses"
+
+
 async def test_a_page_comes_before_the_one_that_holds_all_pages(store: Store) -> None:
     sections = {f"jar{number}": f"## Jar {number}\n\nbarley {number}\n" for number in range(8)}
     await with_pages(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowen.core.search.languages import Translated, of_question, of_reference
+from rowen.core.search.languages import Translated, of_question, of_reference, page_of
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,12 @@ from rowen.core.search.languages import Translated, of_question, of_reference
         ("i18n/de/docusaurus-plugin-content-docs/current/intro.md", "de", "docs/intro.md"),
         ("README.zh-CN.md", "zh", "README.md"),
         ("guide/readme_ja.md", "ja", "guide/readme.md"),
+        ("README_it.md", "it", "README.md"),
+        ("docs/setup.it.md", "it", "docs/setup.md"),
+        ("docs/setup-zh_CN.md", "zh", "docs/setup.md"),
+        ("docs/user-id.md", "", "docs/user-id.md"),
+        ("docs/certs_ca.md", "", "docs/certs_ca.md"),
+        ("docs/certs-fr-key.md", "", "docs/certs-fr-key.md"),
         ("docs/go/install.md", "", "docs/go/install.md"),
         ("docs/ts.md", "", "docs/ts.md"),
         ("src/press.py", "", "src/press.py"),
@@ -24,6 +30,22 @@ from rowen.core.search.languages import Translated, of_question, of_reference
 )
 def test_a_folder_or_an_ending_of_a_name_says_the_language(reference: str, language: str, page: str) -> None:
     assert of_reference(reference) == Translated(language, page)
+
+
+@pytest.mark.parametrize(
+    ("reference", "page"),
+    [
+        ("it/README.md", "it/README.md"),
+        ("docs/hr/index.html", "docs/hr/index.html"),
+        ("https://docs.example.org/fr/", "https://docs.example.org/fr/"),
+        ("README.fr.md", "README.md"),
+        ("fr/guide/index.md", "guide/index.md"),
+        ("fr/guide.md", "guide.md"),
+        ("guide/index.md", "guide/index.md"),
+    ],
+)
+def test_the_index_of_a_folder_is_no_sign_that_the_folder_has_translations(reference: str, page: str) -> None:
+    assert page_of(reference, of_reference(reference)) == page
 
 
 @pytest.mark.parametrize(

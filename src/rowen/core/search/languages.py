@@ -78,7 +78,20 @@ CODES = (
 """Languages that documentation is translated into."""
 _KNOWN = frozenset(CODES)
 _FOLDER = pattern(r"[a-z]{2,3}(?:[-_](?:[A-Za-z]{2}|[A-Z][a-z]{3}|[a-z]{4}|419))?")
-_IN_NAME = pattern(r"(.+?)[._-]([a-z]{2}(?:[-_][A-Za-z]{2,4})?)\.(md|mdx|markdown|rst|txt|adoc|html?)")
+_IN_NAME = pattern(
+    r"(.+?)([._-])([a-z]{2}(?:[-_](?:[A-Za-z]{2}|[Hh]an[st]|[Ll]atn|[Cc]yrl))?)"
+    r"\.(md|mdx|markdown|rst|txt|adoc|html?)"
+)
+_ALSO_WORDS = frozenset((
+    "ar", "az", "be", "bg", "bs", "ca", "cs", "da", "el", "es", "et", "eu", "fi", "ga", "gl", "he",
+    "hi", "hr", "id", "is", "it", "kn", "lt", "lv", "mk", "ml", "mr", "ms", "nb", "ne", "nl", "nn",
+    "no", "pa", "pl", "pt", "ro", "sk", "sl", "sq", "sr", "sv", "sw", "ta", "te", "th", "tl", "tr",
+    "uk", "ur", "vi",
+))  # fmt: skip
+"""Codes that are words and abbreviations as well: `user-id.md` and `certs_ca.md` are no translations."""
+_ONE_OF_A_KIND = pattern(r"(?:[A-Z][A-Z_-]+|readme|index|_index)")
+"""Names of files whose ending hardly tells anything but a language: `README_it.md`."""
+_INDEXES = frozenset(("", "index", "_index", "readme", "__init__"))
 _DOCUSAURUS = pattern(r"i18n/docusaurus-plugin-content-(docs|blog|pages)(?:-[\w-]+)?/(?:current/)?")
 
 
@@ -86,9 +99,9 @@ def of_reference(reference: str) -> Translated:
     """The language that a folder (`docs/de/a.md`) or the name of a file (`a.de.md`) says."""
     folders, slash, name = reference.rpartition("/")
     if _may_end_in_code(name) and (found := _IN_NAME.fullmatch(name)):
-        language = _code(found[2])
-        if language:
-            return Translated(language, f"{folders}{slash}{found[1]}.{found[3]}")
+        language = _code(found[3])
+        if language and _ends_in_language(found[1], found[2], language):
+            return Translated(language, f"{folders}{slash}{found[1]}.{found[4]}")
     parts = folders.split("/")
     for at, part in enumerate(parts):
         if (language := _code(part)) and _FOLDER.fullmatch(part):
@@ -96,6 +109,23 @@ def of_reference(reference: str) -> Translated:
             # Docusaurus keeps the original elsewhere.
             return Translated(language, _DOCUSAURUS.sub(r"\1/", page))
     return Translated("", reference)
+
+
+def page_of(reference: str, translated: Translated) -> str:
+    """The same for all translations of a page, as far as that shows that there are any.
+
+    Each folder has an index: `it/README.md` beside `README.md` may be about computers.
+    """
+    folders, _, name = reference.rpartition("/")
+    if name.partition(".")[0].lower() not in _INDEXES:
+        return translated.page
+    without = translated.page.rpartition("/")[0]
+    is_of_its_folder = without != folders and without == folders.rpartition("/")[0]
+    return reference if is_of_its_folder else translated.page
+
+
+def _ends_in_language(name: str, mark: str, language: str) -> bool:
+    return mark == "." or language not in _ALSO_WORDS or _ONE_OF_A_KIND.fullmatch(name) is not None
 
 
 def _may_end_in_code(name: str) -> bool:

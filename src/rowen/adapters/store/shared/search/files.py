@@ -24,7 +24,8 @@ Number = TypeVar("Number", bound="np.generic")
 FORMAT = 1
 WORDS_FORMAT = 2
 VIEW_FORMAT = 2
-"""Of the files, and of the words in them: another number, and what lies there is made again."""
+"""Of the files, of the words in them, and of what references and titles say of their documents (versions,
+languages, roles): another number, and what lies there is made again."""
 
 
 class Stamped:

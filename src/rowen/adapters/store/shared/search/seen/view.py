@@ -314,7 +314,7 @@ def _page_of(source: int, title: str, reference: str, kind: str) -> tuple[int, i
     named = page_versions.read(reference)
     page = page_versions.page_key(source, named.page, title_stems(title))
     translated = languages.of_reference(reference)
-    leaf = hashing.short_of_text(f"{source}\n{translated.page}")
+    leaf = hashing.short_of_text(f"{source}\n{languages.page_of(reference, translated)}")
     return page, named.edition, leaf, label_of(translated.language, role_in(kind, reference))
 
 
