@@ -27,6 +27,16 @@ _RST_MARK = re.compile(
     rb"|(?:^|[\s(]):[a-z][\w:+.-]*:`[^`\n]",  # a role
     re.MULTILINE,
 )
+# A page without any of these still begins with its title between two lines,
+_BETWEEN_LINES = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*^(?P<line>([=*#])\2{3,})[ \t]*\r?\n(?P<title>.*\S.*)\n(?P=line)[ \t]*\r?$",
+    re.MULTILINE,
+)
+# and has one of: a literal, a line in italics, a heading that is underlined in full.
+_LITERAL_OR_ITALICS = re.compile(
+    rb"(?:^|[\s(\"'])``[^`\s](?:[^`\n]*[^`\s])?``(?!`)|^\*[^*\s][^*\n]*\*[ \t]*\r?$", re.MULTILINE
+)
+_HEADING = re.compile(rb"^([^\s=~^*+-].*)\n(([=~^*#\"'`+-])\3{2,})[ \t]*\r?$", re.MULTILINE)
 
 
 def sniff(body: bytes, kind: Kind, content_type: str) -> Kind | None:
@@ -49,7 +59,15 @@ def sniff(body: bytes, kind: Kind, content_type: str) -> Kind | None:
 
 def _is_rst(beginning: bytes) -> bool:
     """Has it what only reStructuredText has? Projects that build with Sphinx may call their pages `.txt`."""
-    return _RST_MARK.search(beginning) is not None and _UNDERLINED.search(beginning) is not None
+    if _RST_MARK.search(beginning):
+        return _UNDERLINED.search(beginning) is not None
+    title = _BETWEEN_LINES.match(beginning)
+    if title is None or len(title["line"]) < len(title["title"].strip()):
+        return False
+    headings = _HEADING.finditer(beginning, title.end())
+    return _LITERAL_OR_ITALICS.search(beginning, title.end()) is not None or any(
+        len(found[2]) >= len(found[1].rstrip()) for found in headings
+    )
 
 
 def _office(body: bytes) -> Kind | None:
