@@ -92,6 +92,12 @@ def test_what_is_escaped_or_in_a_sentence_includes_nothing(line: str) -> None:
     assert found(line) == []
 
 
+def test_an_example_of_an_include_stays_in_its_block_of_code() -> None:
+    assert found("```md\n<<< @/a.ts#b{2}\n```") == []
+    assert found("````md\n```{include} a.md\n```\n````") == []
+    assert [one.path for one in found("::: code-group\n<<< @/a.ts\n:::")] == ["@/a.ts"]
+
+
 def test_a_file_is_looked_for_from_each_folder_around() -> None:
     assert candidates("a.md", "docs/en/guide/x.md", Form.MARKDOWN) == [
         "docs/en/guide/a.md",

@@ -109,7 +109,8 @@ def _on_line(lines: Sequence[str], at: int, fenced: bool) -> Iterator[Included]:
         chosen = _STARS_LINES.search(found["options"])
         options = {"fence": ""} | ({"lines": chosen["lines"].replace(":", "-")} if chosen else {})
         yield Included(at, at + 1, found["path"], found["indent"], options, fenced)
-    elif found := _PRESS.match(line):
+    elif not fenced and (found := _PRESS.match(line)):
+        # It makes a block of code. In one it is an example of itself; the others are put there before.
         words = [word for word in (found["spec"] or "").split() if word[0].isalpha()]
         options = {"fence": words[-1].partition(":")[0] if words else ""}
         if found["name"]:
