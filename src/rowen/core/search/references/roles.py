@@ -53,7 +53,8 @@ _PROSE = frozenset((
     "pptm", "xlsx", "xlsm", "ipynb", "org", "tex", "wiki",
 ))  # fmt: skip
 _TESTS = frozenset((
-    "test", "tests", "__tests__", "testdata", "test_data", "test-data", "fixtures", "snapshots", "e2e",
+    "test", "tests", "__tests__", "testdata", "test_data", "test-data", "fixtures", "__fixtures__",
+    "snapshots", "e2e",
 ))  # fmt: skip
 _TESTS_OF_CODE = _TESTS | {"testing", "spec", "specs"}
 """`testing` and `spec` may hold pages about tests, and specifications."""
@@ -87,12 +88,15 @@ def role_of(reference: str) -> Role:
     path, _, name = reference.rpartition("/")
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_prose = not ending or ending in _PROSE
-    folders = set(path.lower().split("/"))
+    folders = path.lower().split("/")
     if _is_shown_source(reference):
         return Role.SOURCE
-    if is_prose and (not _DOCUMENTATION.isdisjoint(folders) or name.lower().startswith("readme")):
+    if is_prose and name.lower().startswith("readme"):
         return Role.PAGE
-    if not (_TESTS if is_prose else _TESTS_OF_CODE).isdisjoint(folders):
+    # A manual may have pages about tests, and tests may have a manual to work on: the outer folder tells.
+    telling = _TESTS | _DOCUMENTATION if is_prose else _TESTS_OF_CODE
+    outer = next((one for one in folders if one in telling), "")
+    if outer in _TESTS_OF_CODE:
         return Role.TEST
     if is_prose:
         return Role.PAGE
