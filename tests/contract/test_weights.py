@@ -87,3 +87,12 @@ async def test_a_page_comes_before_the_one_that_holds_all_pages(store: Store) ->
         store, {"all.md": "\n".join(sections.values())} | {f"b/{n}.md": t for n, t in sections.items()}
     )
     assert (await found(store, "barley 3"))[:2] == ["b/jar3.md", "all.md"]
+
+
+async def test_a_long_page_that_has_versions_and_copies_is_no_collection(store: Store) -> None:
+    jars = "\n\n".join(f"## Jar {number}\n\nbarley {number}" for number in range(8))
+    long = {"docs/1.0/a.md": jars, "docs/2.0/a.md": f"{jars}\n\n## Jar\n\nrye", "docs/2.0/b/a.md": jars}
+    await with_pages(store, {"docs/2.0/z.md": "## Jar\n\nrye"} | long)
+    other = await a_source(store, "other", kind="files")
+    await a_generation(store, other, OTHERS | {"a.md": jars})
+    assert await found(store, "rye") == ["docs/2.0/a.md", "docs/2.0/z.md"], "equal: by their addresses"

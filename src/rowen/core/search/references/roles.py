@@ -31,7 +31,7 @@ IN_WORDS = {Role.PAGE: 1.0, Role.SOURCE: 0.7, Role.TEST: 0.5}
 COLLECTION = 0.9
 """For a page that holds others, such as a manual in one page: the page itself tells where something is."""
 LEAST_COLLECTED, TIMES_THE_MEAN = 0.5, 5
-"""So many of its sections stand in other pages too, and it has so many times the sections of a page."""
+"""So many of its sections stand in shorter pages too, and it has so many times the sections of a page."""
 OTHER_LANGUAGE = 0.35
 """For a page of which the source has the translation that the question is in."""
 

@@ -94,17 +94,34 @@ def _collections(view: View) -> NDArray[np.bool_]:
     documents = len(view.document)
     if not documents:
         return np.zeros(0, bool)
-    places = np.diff(view.first)
-    shared = np.repeat(places > 1, places)
     sections = np.bincount(view.row, np.ones(len(view.row)), documents)
-    held = np.bincount(view.row, shared, documents)
     different, source = np.unique(view.source, return_inverse=True)
     count = len(different)
+    held = np.bincount(view.row, _held(view, sections, source, count), documents)
     mean = np.bincount(source, sections, count) / np.bincount(source, np.ones(documents), count)
     found: NDArray[np.bool_] = (held >= LEAST_COLLECTED * sections) & (
         sections >= TIMES_THE_MEAN * mean[source]
     )
     return found
+
+
+def _held(view: View, sections: NDArray[Any], source: NDArray[np.int64], sources: int) -> NDArray[np.bool_]:
+    """Of each section, whether a page of its source has it too that is at most half as long as its document.
+
+    Versions and copies of a page are about as long as the page itself: it does not hold them.
+    """
+    number = np.diff(view.first)
+    slot = np.repeat(np.arange(len(number)), number)
+    several = np.flatnonzero(number[slot] > 1)
+    row = view.row[several]
+    # The same text in the same source.
+    text = np.unique(slot[several] * sources + source[row], return_inverse=True)[1]
+    order = np.lexsort((sections[row], text))
+    begins = np.flatnonzero(np.diff(text[order], prepend=-1) != 0)
+    shortest = sections[row][order][begins][text]
+    held = np.zeros(len(slot), bool)
+    held[several] = shortest * 2 <= sections[row]
+    return held
 
 
 def _translations(view: View) -> _Translations | None:
