@@ -127,6 +127,10 @@ def test_a_first_heading_that_names_the_site_is_not_the_title(body: str) -> None
         f"<h1>Larder 2 Documentation</h1>{body}", "<title>Jars | Larder 2 documentation</title>"
     )
     assert (converted.title, converted.text) == ("Jars", "# Jars\n\nText.\n")
+    source = _convert("<h1>Larder</h1><h1>Source of jars</h1><p>Text.</p>", "<title>jars | Larder</title>")
+    assert source.title == "Source of jars"
+    linked = _convert("<h1>Larder</h1><h2>Jars <i>[src]</i></h2>", "<title>`Jars` | Larder</title>")
+    assert linked.title == "`Jars` | Larder"
     home = _convert("<h1>Larder</h1><p>Text.</p>", "<title>Larder | Larder</title>")
     assert home.title == "Larder"
 
@@ -177,6 +181,12 @@ def test_a_note_of_asciidoc_is_text_and_no_table(icon: str) -> None:
     note = f"<table><tr><td class='icon'>{icon}</td><td class='content'>Keep <b>cool</b>.</td></tr></table>"
     text = _convert(f"<main><h1>T</h1><p>t</p><div class='admonitionblock note'>{note}</div></main>").text
     assert text == "# T\n\nt\n\n**Note**\n\nKeep **cool**.\n"
+
+
+@pytest.mark.parametrize("title", ["Larder | Jars", "Larder - Shelves - Jars", "Larder » Jars"])
+def test_a_heading_that_names_the_page_is_its_title_also_where_the_site_is_named_first(title: str) -> None:
+    converted = _convert("<h1>Jars</h1><p>Text.</p><h2>Larder lids</h2>", f"<title>{title}</title>")
+    assert (converted.title, converted.text) == ("Jars", "# Jars\n\nText.\n\n## Larder lids\n")
 
 
 def test_headings_carry_their_anchor_wherever_it_stands() -> None:

@@ -49,6 +49,8 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BOXES = ("div", "p", "header", "center")
 _FIRST_SECTION = re.compile(r"[01I](?:\.\d+)*[.)]? ")
 _NUMBER = re.compile(r"[\d.]+ +")
+_WORD = re.compile(r"\w+")
+_LINK_WORDS = re.compile(r"\[\w+\][\s#¶]*$")
 _CREDENTIALS = re.compile(r"(\]\(<?[a-z][a-z0-9+.-]*://)[^\s/@()<>]*@", re.IGNORECASE)
 MAX_LINKS = 10_000
 """A page leads to at most so many addresses: the first ones, in page order."""
@@ -98,22 +100,34 @@ def _render(content: Element | None, base: str, page_title: str, page: str) -> t
 def _remove_site_name(content: Element, page_title: str) -> None:
     """A first heading that is the name of the site, on every page: `Streams | Node.js documentation`.
 
-    Where the title leaves that name out, it is a link to the site, and a heading below it has the title.
+    Others name the site first, `Node.js | Streams`: then the page has no heading of that name below. Where the
+    title leaves that name out, it is a link to the site, and a heading below it has the title.
     """
-    own, *around = _TITLE_PARTS.split(page_title)
-    first = content.select_one("h1, h2, h3")
+    own, *around = _TITLE_PARTS.split(page_title.casefold())
+    first, *others = content.select("h1, h2, h3") or (None,)
     if first is None or first.tag != "h1":
         return
     words = _words(first).rstrip("¶# ").casefold()
-    if not around:
+    if around:
+        names_site = words != own and words in around and any(_is_called(heading, own) for heading in others)
+    else:
         link = first.select_one("a[href]:not([href^='#'])")
-        named = _NUMBER.sub("", own).casefold()
-        if link is None or not named or named in words or _words(link).casefold() != words:
-            return
-        if any(named in _words(heading).casefold() for heading in content.select("h1, h2")):
-            first.decompose()
-    elif words != own.casefold() and words in {part.casefold() for part in around}:
+        title = _NUMBER.sub("", own)
+        names_site = (
+            link is not None
+            and _words(link).casefold() == words
+            and title not in words
+            and any(title in _words(heading).casefold() for heading in others if heading.tag != "h3")
+        )
+    if names_site:
         first.decompose()
+
+
+def _is_called(heading: Element, name: str) -> bool:
+    """Another h1 may say more (`Source of jars`); a lower one says the name, and perhaps a link (`[src]`)."""
+    words = _WORD.findall(_LINK_WORDS.sub("", _words(heading).casefold()))
+    wanted = _WORD.findall(name)
+    return words == wanted or (heading.tag == "h1" and set(wanted) <= set(words))
 
 
 def _promote_title(content: Element, page_title: str) -> None:
