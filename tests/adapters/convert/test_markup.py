@@ -190,6 +190,10 @@ def test_a_grid_table_of_rst_becomes_a_table_unless_cells_span_others() -> None:
     assert "```\n+---+---+\n| a | b |" in convert_rst(spans, url).text
 
 
+def test_a_literal_broken_over_two_lines_of_a_list_is_one_line() -> None:
+    assert _rst("* Run ``pip install\n  jars`` first.\n").endswith("* Run `pip install jars` first.\n")
+
+
 def test_a_role_broken_over_two_lines_of_a_definition_is_read() -> None:
     text = "T\n=\n\njar\n   Glass, see :ref:`the long\n   name <lids>` for more.\n"
     assert "see the long name for more." in convert_rst(text, "https://docs.example/a.rst").text

@@ -21,6 +21,7 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _TITLED = re.compile(r"(.*?)\s*<([^<>]+)>$", re.DOTALL)
+_BROKEN = re.compile(r"[ \t]*\n[ \t]*")
 _URL = re.compile(r"(?:https?|ftp|mailto):")
 _NUMBERED = {"pep": "PEP", "rfc": "RFC", "issue": "issue", "gh": "gh"}
 _WORDS = frozenset((
@@ -121,7 +122,7 @@ class Inline:
 
 
 def _code(text: str) -> str:
-    text = text.replace("\n", " ")
+    text = _BROKEN.sub(" ", text)
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
