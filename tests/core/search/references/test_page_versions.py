@@ -67,6 +67,8 @@ def test_pages_that_differ_in_a_version_are_one_and_ordered_by_it(newest_first: 
         "docs/changes/2.0.md",
         "book/chapters/1.2/text.md",
         "tutorial/01/start.md",
+        "courses/press/1.2/start.md",
+        "1.2/exercise.md",
         "docs/v1",
     ],
 )

@@ -51,8 +51,15 @@ _RELEASES = (
 _COUNTED = (
     "chapter chapters ch part parts lesson lessons lecture lectures section sections unit units "
     "module modules exercise exercises week weeks day days step steps "
-    "volume volumes page pages book books issue issues"
+    "volume volumes page pages book books issue issues "
+    "course courses session sessions workshop workshops seminar seminars problem problems question questions "
+    "challenge challenges level levels sprint sprints season seasons episode episodes appendix appendices"
 )
+_TASKS = frozenset((
+    "assignment", "assignments", "exercise", "exercises", "homework", "lab", "lecture", "lesson", "puzzle",
+    "quiz", "solution", "solutions",
+))  # fmt: skip
+"""Names of files of which each part of a course has one: `1.2/exercise.md`."""
 _OTHERWISE = frozenset(f"{_INTERFACES} {_RELEASES} {_COUNTED}".split())
 """Folders below which a number is an interface that is still served, what came with a release, or counts."""
 _PROTOCOLS = frozenset(("tls", "ssl", "http", "oauth", "saml", "usb", "utf", "ipv", "openapi", "css", "sha"))
@@ -165,6 +172,8 @@ def _in_docs(path: str) -> str:
 def _telling(path: str) -> Match[str] | None:
     """The folder that names a version: the first one, and `next` or `main` only where there is no other."""
     developed = None
+    if path.rpartition("/")[2].partition(".")[0] in _TASKS:
+        return None
     for found in _FOLDER.finditer(path):
         if found["name"] is None or found["name"] in _RELEASED:
             if _may_be_version(found, path[: found.start()]):
