@@ -56,6 +56,13 @@ def test_code_outside_a_fence_gets_one_of_its_own() -> None:
     assert put("```{literalinclude} a.py\n:lines: 8\n```\nText.", CODE) == "```python\n8\n```\nText."
 
 
+def test_options_of_myst_may_stand_between_two_lines() -> None:
+    options = "---\nlanguage: python\nlines: '3-5'\nlinenos:\n---"
+    assert put(f"```{{literalinclude}} a.rs\n{options}\n```\nText.", CODE) == (
+        "```python\n3\n// ANCHOR: c\n5\n```\nText."
+    )
+
+
 def test_a_fence_is_longer_than_those_in_the_code_it_holds() -> None:
     assert put("<<< @/a.py", "'''\n```\n'''\n") == "````python\n'''\n```\n'''\n````"
 

@@ -47,6 +47,8 @@ _PRESS_PART = re.compile(
 )
 _MYST = re.compile(r"\{(?P<name>literalinclude|include)\}[ \t]+(?P<path>\S+)[ \t]*$")
 _MYST_OPTION = re.compile(r"[ \t]*:(?P<name>[\w-]+):[ \t]*(?P<value>.*?)[ \t]*$")
+# Options may also stand as YAML between two lines.
+_MYST_YAML = re.compile(r"[ \t]*(?P<name>[\w-]+):(?:[ \t]+(?P<mark>[\"']?)(?P<value>.*?)(?P=mark))?[ \t]*$")
 _NAME = r"(?P<name>[\w.*/-]+)"
 _OPENS = re.compile(
     rf"ANCHOR:[ \t]*{_NAME}|-8<-+[ \t]*\[start:[ \t]*(?P<section>[^\]\s]+)\]"
@@ -140,9 +142,10 @@ def _snippets(lines: Sequence[str], at: int, found: re.Match[str], fenced: bool)
 def _of_myst(lines: Sequence[str], at: int, mark: re.Match[str], found: re.Match[str]) -> Included:
     end = at + 1
     options: dict[str, str] = {}
+    pattern = _MYST_YAML if end < len(lines) and lines[end].strip() == "---" else _MYST_OPTION
     while end < len(lines) and not lines[end].strip().startswith(mark[1]):
-        if option := _MYST_OPTION.match(lines[end]):
-            options[option["name"]] = option["value"]
+        if option := pattern.match(lines[end]):
+            options[option["name"]] = option["value"] or ""
         end += 1
     if found["name"] == "literalinclude" or "literal" in options or "code" in options:
         options["fence"] = options.get("language") or options.get("code") or ""
