@@ -170,6 +170,9 @@ _SMALL_WORDS = {
     "tr": "nasıl bir ve için ile nedir ne bu neden nerede",
     "sv": "hur jag en ett och med för är inte det den vad kan",
 }
+_SHORTEST_ALONE = 4
+"""Letters of a small word that tells a language by itself: `os`, `del` and `z` stand in any question."""
+_ALSO_ENGLISH = frozenset(("comment", "come", "cara", "dove", "fare", "para", "pour"))
 _WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 
 
@@ -182,4 +185,12 @@ def of_question(text: str) -> str:
     words = {word.lower() for word in _WORD.findall(text)}
     counts = sorted(((len(words & known), language) for language, known in _WORDS.items()), reverse=True)
     (most, language), (next_most, _) = counts[:2]
-    return language if most > next_most else ""
+    if most <= next_most:
+        return ""
+    return language if most > 1 or language == "en" or _tells_alone(words & _WORDS[language]) else ""
+
+
+def _tells_alone(words: set[str]) -> bool:
+    return any(
+        not word.isascii() or (len(word) >= _SHORTEST_ALONE and word not in _ALSO_ENGLISH) for word in words
+    )
