@@ -100,8 +100,8 @@ def _render(content: Element | None, base: str, page_title: str, page: str) -> t
 def _remove_site_name(content: Element, page_title: str) -> None:
     """A first heading that is the name of the site, on every page: `Streams | Node.js documentation`.
 
-    Others name the site first, `Node.js | Streams`: then the page has no heading of that name below. Where the
-    title leaves that name out, it is a link to the site, and a heading below it has the title.
+    Others name the site first, `Node.js | Streams`: then no heading below has the first part of the title.
+    Where the title leaves the site out, its name is a link to it, and a heading below has the title.
     """
     own, *around = _TITLE_PARTS.split(page_title.casefold())
     first, *others = content.select("h1, h2, h3") or (None,)
