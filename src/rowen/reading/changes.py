@@ -83,8 +83,16 @@ class SourceChanges:
     @property
     def told(self) -> tuple[ChangedDocument, ...]:
         """The listed documents but for those that went with their folder."""
-        gone = {reference for folder in self.folders for reference in folder.references}
-        return tuple(one for one in self.documents if one.reference not in gone)
+        return tuple(one for one in self.documents if one.reference not in self._gone)
+
+    @property
+    def untold(self) -> int:
+        """How many documents changed that are neither told nor in a folder that is."""
+        return sum(self.counts.values()) - len(self.told) - len(self._gone)
+
+    @property
+    def _gone(self) -> frozenset[str]:
+        return frozenset(reference for folder in self.folders for reference in folder.references)
 
 
 async def changes(

@@ -98,3 +98,15 @@ def test_a_changelog_is_written_as_markdown_atom_and_json(rowen: Rowen, orchard:
     (one,) = rowen("changes", "orchard", "--format", "json").json["sources"]
     assert one["documents"][0]["notes"][0]["words"] == "Storing changed"
     assert rowen("changes", "--format", "atom").code == 2
+
+
+def test_pages_that_went_with_their_folder_are_not_counted_as_further_ones(
+    rowen: Rowen, orchard: Site
+) -> None:
+    gone = [one for one in orchard.pages if one not in ("/", "/robots.txt", "/sitemap.xml")]
+    for path in gone:
+        orchard.remove(path)
+    rowen("sync", "orchard")
+    out = rowen("changes", "orchard", "--limit", "1").out
+    assert f"removed {len(gone)} pages under /" in out
+    assert "more" not in out

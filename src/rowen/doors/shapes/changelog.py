@@ -82,8 +82,8 @@ def markdown(found: SourceChanges) -> str:
             name = _plain(one.title) or one.reference
             link = f"[{name}]({one.url.replace(')', '%29')})" if change != "removed" else name
             lines.append(f"- {link}" + (f": {_prose(sentence(one.notes))}" if one.notes else ""))
-    if found.more:
-        lines += ["", f"And {found.more:,} more."]
+    if found.untold:
+        lines += ["", f"And {found.untold:,} more."]
     return "\n".join(lines) + "\n"
 
 

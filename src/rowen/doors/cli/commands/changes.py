@@ -107,9 +107,9 @@ def _drawn(one: SourceChanges, now: datetime) -> list[Drawable]:
             parts.append(Indent(Text(clean(sentence(document.notes))), 10))
         elif document.sections:
             parts.append(Text(f"          in {_sections(document)}", style="dim"))
-    if one.more:
+    if one.untold:
         every = one.more + len(one.documents)
-        parts.append(Text(f"  and {one.more:,} more: `rowen changes {one.source} --limit {every}`"))
+        parts.append(Text(f"  and {one.untold:,} more: `rowen changes {one.source} --limit {every}`"))
     return parts
 
 
