@@ -19,7 +19,7 @@ from rowen.core.handoff import RETRY_BASE_S, HandoffStatus
 from rowen.core.lease import Lease
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus
-from rowen.engine import ingest_by_workers
+from rowen.engine import ingest_by_workers, leases
 from rowen.engine.leases import acquire, upstream_lease, worker_lease_name, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import sync
@@ -87,6 +87,25 @@ async def test_a_run_whose_ingestion_workers_do_shows_what_a_run_alone_shows(
         async with a_worker(as_process(world, "worker", embedder=lambda: hand)):
             receipt = await sync(as_process(world, "runner"), await world.source())
         assert (receipt.counters.updated, receipt.counters.unchanged) == (1, 149)
+
+
+async def test_a_worker_whose_lease_is_gone_takes_it_again_and_is_counted_on(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "HEARTBEAT_S", 0.01)
+    async with a_world(tmp_path, site) as world:
+        ports = as_process(world, "worker")
+        async with a_worker(ports):
+            (known,) = await workers(ports)
+            # As a backup does that is restored, or another worker that starts after this one slept for days.
+            await ports.store.release_lease(known)
+            assert await workers(ports) == []
+
+            async def known_again() -> bool:
+                return [one.owner for one in await workers(ports)] == [ports.owner]
+
+            await until(known_again)
+        assert await workers(ports) == []
 
 
 async def test_a_run_whose_workers_vanish_does_the_work_itself(tmp_path: Path, site: Site) -> None:

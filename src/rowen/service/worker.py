@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core import params as parameters
-from rowen.core.lease import Lease
+from rowen.core.lease import HEARTBEAT_S, Lease
 from rowen.core.rules.clocks import is_ahead
 from rowen.core.run import Counters, Run, RunStatus
 from rowen.engine.ingest import Ingestion, take_up_due
@@ -47,13 +49,42 @@ async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
     lease = await acquire(ports, worker_lease_name(ports.owner))
     if lease is None:
         raise Conflict(f"worker `{ports.owner}`: already running")
-    async with kept(ports, lease), Announcer(ports) as announcer:
+    async with _known(ports, lease), Announcer(ports) as announcer:
         worker = Worker(ports, announcer)
         await ports.dispatcher().run(
             {INGEST: worker.ingest, FETCH: worker.fetch, RETRY: worker.retry, SYNC: worker.sync},
             concurrency=concurrency,
             stop=stop,
         )
+
+
+@asynccontextmanager
+async def _known(ports: Ports, lease: Lease) -> AsyncIterator[None]:
+    """Others count on this worker by its lease."""
+    staying = asyncio.create_task(_stay_known(ports, lease))
+    try:
+        yield
+    finally:
+        staying.cancel()
+        await asyncio.gather(staying, return_exceptions=True)
+
+
+async def _stay_known(ports: Ports, lease: Lease | None) -> None:
+    """Take a lease again that is gone, as after a restored backup: no run hands work to a worker without."""
+    name = worker_lease_name(ports.owner)
+    while True:
+        try:
+            if lease := lease or await acquire(ports, name):
+                async with kept(ports, lease) as held:
+                    await asyncio.wait([held.heartbeat])
+                lease = None
+                _log.warning("worker_lease_lost owner=%s", ports.owner)
+                continue
+        except Exception as exc:
+            # Whatever the store has: tickets go on, and it may be over at the next beat.
+            lease = None
+            _log.warning("worker_lease_failed owner=%s error=%s", ports.owner, exc)
+        await ports.clock.sleep(HEARTBEAT_S)
 
 
 class Worker:

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from rowen.adapters.store.postgres.jobs import dispatcher
 from rowen.adapters.store.postgres.jobs.dispatcher import PgQueuerDispatcher
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.system.clock import SystemClock
 from rowen.core.feed import START
 from rowen.errors import LeaseLost, StoreUnusable
+from rowen.ports.dispatcher import Answer, Done, Ticket
 from rowen.ports.store.shards import FETCH
 from tests.contract.helpers import (
     LATER,
@@ -32,6 +34,7 @@ from tests.contract.helpers import (
 )
 from tests.support.postgres import Server
 from tests.support.stores import a_postgres_schema
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -423,3 +426,29 @@ async def test_a_process_asleep_in_a_transaction_does_not_hold_others_for_ever(p
         )
         assert limit == [("1min",)]
         await store.close()
+
+
+async def test_a_worker_waits_for_tables_that_are_away_while_a_backup_is_restored(
+    stores: tuple[PostgresStore, PostgresStore],
+    postgres: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(dispatcher, "RECONNECT_S", 0.01)
+    schema, stop = stores[0].database.schema, asyncio.Event()
+    tickets = PgQueuerDispatcher(postgres.url, SystemClock(), schema=schema)
+
+    async def handle(ticket: Ticket) -> Answer:
+        stop.set()
+        return Done()
+
+    async def waiting() -> bool:
+        return "tickets_interrupted" in caplog.text
+
+    with postgres.connect() as db:
+        db.execute(f"ALTER TABLE {schema}.pgqueuer_log RENAME TO away")
+        working = asyncio.create_task(tickets.run({"work": handle}, concurrency=1, stop=stop))
+        await until(waiting)
+        db.execute(f"ALTER TABLE {schema}.away RENAME TO pgqueuer_log")
+    await tickets.submit("work", [{}])
+    await asyncio.wait_for(working, 120)

@@ -22,7 +22,7 @@ from psycopg.sql import SQL, Identifier
 from rowen.adapters.store.postgres.address import read_address
 from rowen.adapters.store.postgres.failures import not_connected, translated
 from rowen.adapters.store.postgres.jobs import engine
-from rowen.errors import TransientError
+from rowen.errors import StoreBusy, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.dispatcher import Backlog, Done, Handler, Later, Ticket
 
@@ -122,13 +122,22 @@ class PgQueuerDispatcher:
             working = await stack.enter_async_context(await self._connection())
             driver = EngineDriver(await self._connection(), working, self._connection)
             stack.push_async_callback(driver.close)
+
+            class Manager(QueueManager):
+                async def verify_structure(self) -> None:
+                    try:
+                        await super().verify_structure()
+                    except RuntimeError as exc:
+                        # A backup that is being restored brings them back.
+                        raise StoreBusy("the tables of tickets are not complete") from exc
+
             queries = Queries(
                 driver,
                 qbe=qb.QueryBuilderEnvironment(settings=settings),
                 qbq=qb.QueryQueueBuilder(settings=settings),
                 qbs=qb.QuerySchedulerBuilder(settings=settings),
             )
-            yield QueueManager(queries, channel=settings.channel)
+            yield Manager(queries, channel=settings.channel)
 
     async def _connection(self) -> psycopg.AsyncConnection:
         try:
