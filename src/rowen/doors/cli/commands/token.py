@@ -41,7 +41,7 @@ async def create(call: Call, name: str, scope: str) -> None:
 
 @store_command("list", short_help="Show the tokens.")
 async def show(call: Call) -> None:
-    """Show the names and scopes of tokens, and when each was last used."""
+    """Show the names and scopes of tokens, and when each was last used, noted once an hour."""
     found = await call.ports.store.tokens()
     if call.out.json:
         call.out.emit({"tokens": [TokenShape.show(one) for one in found]})
