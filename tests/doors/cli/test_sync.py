@@ -352,3 +352,12 @@ def test_status_says_partial_and_how_many_items_failed(rowen: Rowen, orchard: Si
     shown = rowen("status").out
     assert "partial" in shown
     assert "orchard: partial: 1 item failed; see `rowen runs orchard --items`" in shown
+
+
+def test_a_list_of_handoffs_that_is_cut_says_how_to_see_the_others(rowen: Rowen, orchard: Site) -> None:
+    cut = rowen("handoffs", "--limit", "3")
+    assert "there are more: `--offset 3` shows the next ones" in cut.err
+    rest = rowen("handoffs", "--limit", "3", "--offset", "3")
+    assert (len(cut.out.splitlines()), len(rest.out.splitlines())) == (4, 2)
+    assert "more" not in rest.err
+    assert len(rowen("handoffs", "--limit", "3", "--json").json["handoffs"]) == 3

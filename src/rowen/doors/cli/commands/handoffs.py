@@ -40,9 +40,11 @@ async def command(
         status=HandoffStatus(status) if status else None,
         reason=reason,
         run_id=run_id,
-        limit=limit,
+        # One more than is shown, to say whether there are more.
+        limit=limit + 1,
         offset=offset,
     )
+    found, more = found[:limit], len(found) > limit
     if call.out.json:
         call.out.emit({"handoffs": [shapes.Handoff.show(one) for one in found]})
         return
@@ -63,6 +65,8 @@ async def command(
         for one in found
     ]
     call.out.table([">id", "source", "status", "reason", ">attempts", "~reference"], rows)
+    if more:
+        call.out.note(f"there are more: `--offset {offset + limit}` shows the next ones")
 
 
 def _next(one: Handoff) -> str | None:
