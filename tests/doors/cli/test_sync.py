@@ -361,3 +361,13 @@ def test_a_list_of_handoffs_that_is_cut_says_how_to_see_the_others(rowen: Rowen,
     assert (len(cut.out.splitlines()), len(rest.out.splitlines())) == (4, 2)
     assert "more" not in rest.err
     assert len(rowen("handoffs", "--limit", "3", "--json").json["handoffs"]) == 3
+
+
+@pytest.mark.parametrize(
+    "call", ["handoffs --limit", "handoffs --offset", "handoffs --run", "runs orchard --run"]
+)
+def test_a_number_that_no_database_takes_is_a_wrong_call_and_not_a_bug(
+    rowen: Rowen, orchard: Site, call: str
+) -> None:
+    ended = rowen(*call.split(), "9" * 20)
+    assert (ended.code, "bug" in ended.err) == (2, False), ended.err

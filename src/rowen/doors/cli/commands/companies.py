@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output, clean
-from rowen.doors.cli.starting.declared import click
+from rowen.doors.cli.starting.declared import MOST, click
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,7 +34,9 @@ PLACES = 3
     metavar="N",
     help="Only with at least N open job listings.",
 )
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="At most this many.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, MOST), help="At most this many."
+)
 async def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: int, limit: int) -> None:
     """Show companies, those with the most open job listings first.
 

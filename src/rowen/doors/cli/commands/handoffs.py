@@ -6,7 +6,7 @@ from rowen.core.handoff import Handoff, HandoffStatus, Reason
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean
-from rowen.doors.cli.starting.declared import click
+from rowen.doors.cli.starting.declared import MOST, click
 
 COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "yellow"}
 
@@ -20,9 +20,11 @@ COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "
     metavar="CODE",
     help="Only with this reason code.",
 )
-@click.option("--run", "run_id", type=int, metavar="ID", help="Only of this run.")
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="At most this many.")
-@click.option("--offset", default=0, type=click.IntRange(0), help="Skip this many.")
+@click.option("--run", "run_id", type=click.IntRange(1, MOST), metavar="ID", help="Only of this run.")
+@click.option(
+    "--limit", default=100, show_default=True, type=click.IntRange(1, MOST), help="At most this many."
+)
+@click.option("--offset", default=0, type=click.IntRange(0, MOST), help="Skip this many.")
 async def command(
     call: Call,
     name: str | None,

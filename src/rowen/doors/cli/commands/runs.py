@@ -8,7 +8,7 @@ from rowen.core.rules.left_out import left_out, sentences
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
-from rowen.doors.cli.starting.declared import click
+from rowen.doors.cli.starting.declared import MOST, click
 from rowen.doors.words import OUTCOMES, ago, count, nothing, seconds
 from rowen.errors import NotFound
 
@@ -25,9 +25,11 @@ EVERY = 1_000_000_000
 
 @store_command("runs", reads=True)
 @click.argument("name", shell_complete=source_names)
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most this many.")
+@click.option(
+    "--limit", default=10, show_default=True, type=click.IntRange(1, MOST), help="At most this many."
+)
 @click.option("--items", is_flag=True, help="Every item of the newest run, or of --run, with its reason.")
-@click.option("--run", "run_id", type=int, metavar="ID", help="Only this run.")
+@click.option("--run", "run_id", type=click.IntRange(1, MOST), metavar="ID", help="Only this run.")
 async def command(call: Call, name: str, limit: int, items: bool, run_id: int | None) -> None:
     """Show the runs of source NAME, newest first.
 

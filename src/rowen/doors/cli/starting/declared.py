@@ -26,6 +26,9 @@ else:
 
     click = _Click()
 
+MOST = 2**31 - 1
+"""The largest number that an option hands to the store: larger ones a database refuses."""
+
 
 class Note:
     """A call of click that was not made yet: an option, an argument, or the type of one."""
