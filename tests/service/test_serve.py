@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -521,6 +522,20 @@ async def test_a_process_that_stands_by_waits_for_a_store_that_is_away(world: Wo
     async with aclosing(serve(ports, default_every_s=600.0, standby=True)) as serving:
         result = await anext(serving)
     assert isinstance(result, Receipt)
+
+
+async def test_a_process_that_stands_by_says_for_whom_it_waits_and_when_it_takes_over(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.add()
+    clock = Restless(world.clock.now())
+    await world.store.acquire_lease("orchestrator", "first", now=clock.now(), ttl_s=60)
+    with caplog.at_level(logging.INFO, "rowen.serve"):
+        async with aclosing(
+            serve(replace(world.ports, clock=clock), default_every_s=600.0, standby=True)
+        ) as it:
+            assert isinstance(await anext(it), Receipt)
+    assert caplog.messages[:2] == ["standby_waits owner=first", "standby_takes_over owner_before=first"]
 
 
 async def test_a_run_whose_store_is_away_at_its_end_ends_a_little_later(world: World) -> None:

@@ -225,9 +225,16 @@ async def host_lease_or_patience(ports: LeasePorts, host: str) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def orchestrator_lease(ports: LeasePorts, *, wait_s: float | None = None) -> AsyncIterator[Held]:
-    """The right to look after a store, or `Conflict` that names its owner; with `wait_s` it is waited for."""
+async def orchestrator_lease(
+    ports: LeasePorts, *, wait_s: float | None = None, on_wait: OnWait | None = None
+) -> AsyncIterator[Held]:
+    """The right to look after a store, or `Conflict` that names its owner; with `wait_s` it is waited for.
+
+    `on_wait` is told the owner when the wait begins.
+    """
     lease = await (_patient_acquire(ports, ORCHESTRATOR) if wait_s else acquire(ports, ORCHESTRATOR))
+    if lease is None and wait_s is not None and on_wait is not None:
+        on_wait(await lease_owner(ports.store, ORCHESTRATOR))
     while lease is None and wait_s is not None:
         await ports.clock.sleep(wait_s)
         lease = await _patient_acquire(ports, ORCHESTRATOR)

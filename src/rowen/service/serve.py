@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -186,9 +186,23 @@ def _ids(dues: Waiting) -> set[int]:
     return {source.id for source, _ in dues}
 
 
-def _leading(ports: Ports, lead: Held | None, *, standby: bool) -> AbstractAsyncContextManager[Held]:
+@asynccontextmanager
+async def _leading(ports: Ports, lead: Held | None, *, standby: bool) -> AsyncGenerator[Held]:
     """The lease that the caller keeps, or one of our own."""
-    return nullcontext(lead) if lead else orchestrator_lease(ports, wait_s=STANDBY_S if standby else None)
+    if lead is not None:
+        yield lead
+        return
+    before: list[str] = []
+
+    def waits(owner: str) -> None:
+        before.append(owner)
+        _log.info("standby_waits owner=%s", owner)
+
+    wait_s = STANDBY_S if standby else None
+    async with orchestrator_lease(ports, wait_s=wait_s, on_wait=waits) as held:
+        if before:
+            _log.info("standby_takes_over owner_before=%s", *before)
+        yield held
 
 
 async def _round(

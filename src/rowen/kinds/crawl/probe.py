@@ -135,7 +135,7 @@ def folder_of(address: str) -> str:
 def about_validators(response: Response) -> str:
     validators = response.validators
     if not validators:
-        return "no ETag or Last-Modified: pages are downloaded each time and compared"
+        return "this page has no ETag or Last-Modified: pages without are downloaded each time and compared"
     given = (("ETag", validators.etag), ("Last-Modified", validators.last_modified))
     names = " and ".join(name for name, value in given if value)
     return f"{names}: an unchanged page will cost one small request"
